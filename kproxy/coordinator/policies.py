@@ -19,6 +19,8 @@ from kproxy.coordinator.apis import (
 from kproxy.coordinator.apis.admin_request import MOST_GROUPS, concerned, naming, policy
 from kproxy.coordinator.apis.group_request import of_members
 from kproxy.protocol.api_table import ApiPolicy, OnRequest, RequestHandler
+from kproxy.protocol.group_errors import COMMITS
+from kproxy.wire.commit_walk import CommitWalk
 from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.heartbeat_request import HeartbeatRequest
 from kproxy.wire.group_walks import DeletedGroups, DescribedGroups, ListedGroups, NamedGroups
@@ -42,7 +44,12 @@ def policies(groups: Hosting) -> Mapping[int, ApiPolicy]:
         ApiKey.OFFSET_DELETE: partial(offset_delete.offset_delete, groups),
     }
     held = {
-        key: ApiPolicy(on_request=OnRequest.WHOLE, request=handler, request_limit=_HELD)
+        key: ApiPolicy(
+            on_request=OnRequest.WHOLE,
+            request=handler,
+            request_limit=_HELD,
+            request_walk=CommitWalk if key in COMMITS else None,
+        )
         for key, handler in handlers.items()
     }
     of_newer = dict.fromkeys(map(int, newer_groups.APIS_OF_NEWER), newer_groups.policy(groups))

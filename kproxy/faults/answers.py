@@ -22,7 +22,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from kproxy.protocol.group_errors import AT_THE_TOP, FOR_EACH_PARTITION
+from kproxy.faults.commits import offset_commit, txn_offset_commit
+from kproxy.protocol.group_errors import AT_THE_TOP
 from kproxy.wire.generated import add_partitions_to_txn_response as add_partitions
 from kproxy.wire.generated import offset_fetch_response as offset_fetch
 from kproxy.wire.generated.add_offsets_to_txn_response import AddOffsetsToTxnResponse
@@ -250,8 +251,8 @@ def _at_the_top(key: int) -> Build:
     return lambda version, _body, code, _scene: AT_THE_TOP[key](version, code)
 
 
-def _for_each_partition(key: int) -> Build:
-    return lambda version, body, code, _scene: FOR_EACH_PARTITION[key](version, body, code)
+def _commit(build: Callable[[int, Buffer, int], WireMessage]) -> Build:
+    return lambda version, body, code, _scene: build(version, body, code)
 
 
 _OF_GROUPS: Final = (ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP, ApiKey.HEARTBEAT, ApiKey.LEAVE_GROUP)
@@ -262,7 +263,8 @@ _BUILDERS: Final[Mapping[int, Build]] = MappingProxyType(
         ApiKey.LIST_OFFSETS: _list_offsets,
         ApiKey.FIND_COORDINATOR: _find_coordinator,
         **{key: _at_the_top(key) for key in _OF_GROUPS},
-        **{key: _for_each_partition(key) for key in (ApiKey.OFFSET_COMMIT, ApiKey.TXN_OFFSET_COMMIT)},
+        ApiKey.OFFSET_COMMIT: _commit(offset_commit),
+        ApiKey.TXN_OFFSET_COMMIT: _commit(txn_offset_commit),
         ApiKey.OFFSET_FETCH: _offset_fetch,
         ApiKey.INIT_PRODUCER_ID: _init_producer_id,
         ApiKey.ADD_PARTITIONS_TO_TXN: _add_partitions_to_txn,

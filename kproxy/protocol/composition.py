@@ -162,6 +162,7 @@ def _request(policies: Sequence[ApiPolicy], *, sole: bool) -> RequestHandler | N
             last = outcome.last if sent is None or outcome.last is not None else sent.last
             sent = Forward(outcome.frame, last, outcome.unseen and sole)
             frame = memoryview(sent.frame)[_SIZE:]
+            context.walk = None  # it was over the frame before
         return sent
 
     return handle

@@ -4,25 +4,26 @@
 kproxy.rebootstrap answers group requests on stale connections with it, kproxy.coordinator those that it refuses.
 
 Version notes: JoinGroup names no protocol, which is "" before v7 and null from there on; LeaveGroup names no member,
-though v3 has an error for each; OffsetCommit names topics by id from v10 on, TxnOffsetCommit from v6 on.
+though v3 has an error for each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from types import MappingProxyType
-from typing import Any, Final, TypeVar
+from typing import Final
 
+from kproxy.protocol.context import Context
+from kproxy.protocol.walked import walked
+from kproxy.wire.commit_walk import MOST_NAMED, CommitWalk
 from kproxy.wire.generated.api_keys import ApiKey
-from kproxy.wire.header import RequestHeader, encode_response_header
+from kproxy.wire.header import decode_request_header, encode_response_header
 from kproxy.wire.message import WireMessage
-from kproxy.wire.primitives import Buffer
 from kproxy.wire.primitives import frame as framed
 
-T = TypeVar("T")
-
-MOST_DECODED: Final = 64 << 10
-"""Bytes of a request that is decoded to answer for each of its partitions: 3,000 of them, which takes 10 ms."""
+COMMITS: Final = (ApiKey.OFFSET_COMMIT, ApiKey.TXN_OFFSET_COMMIT)
+"""The APIs whose responses have an error for each partition. Their policies walk with `CommitWalk`."""
 _NULL_PROTOCOL: Final = 7
 """The first version of JoinGroup with a protocol name in the response that may be null."""
 
@@ -89,58 +90,14 @@ def at_the_top(key: int, version: int, correlation_id: int, code: int) -> bytes:
     return framed(encode_response_header(correlation_id, key, version), AT_THE_TOP[key](version, code).encode(version))
 
 
-def for_each_partition(header: RequestHeader, request: Buffer, code: int) -> bytes:
-    """Return the response, as above, with an error for each partition of the request's body.
+def for_each_partition(context: Context, frame: memoryview, code: int) -> bytes | None:
+    """Return the response to a commit, as above, with an error for each partition. Raises `MalformedMessageError`.
 
-    Raises `MalformedMessageError`. A request of more than `MOST_DECODED` bytes must not come here.
+    Returns None for a commit that names more than `MOST_NAMED` topics and partitions.
     """
+    header, _ = decode_request_header(frame, 0, len(frame))
     key, version = header.api_key, header.api_version
-    response = FOR_EACH_PARTITION[key](version, request, code).encode(version)
-    return framed(encode_response_header(header.correlation_id, key, version), response)
-
-
-def _offset_commit(version: int, body: Buffer, code: int) -> WireMessage:
-    from kproxy.wire.generated.offset_commit_request import OffsetCommitRequest
-    from kproxy.wire.generated.offset_commit_response import (
-        OffsetCommitResponse,
-        OffsetCommitResponsePartition,
-        OffsetCommitResponseTopic,
-    )
-
-    request = OffsetCommitRequest.decode(body, version, exact=False)
-    return OffsetCommitResponse(
-        topics=_refused(request.topics, OffsetCommitResponseTopic, OffsetCommitResponsePartition, code)
-    )
-
-
-def _txn_offset_commit(version: int, body: Buffer, code: int) -> WireMessage:
-    from kproxy.wire.generated.txn_offset_commit_request import TxnOffsetCommitRequest
-    from kproxy.wire.generated.txn_offset_commit_response import (
-        TxnOffsetCommitResponse,
-        TxnOffsetCommitResponsePartition,
-        TxnOffsetCommitResponseTopic,
-    )
-
-    request = TxnOffsetCommitRequest.decode(body, version, exact=False)
-    return TxnOffsetCommitResponse(
-        topics=_refused(request.topics, TxnOffsetCommitResponseTopic, TxnOffsetCommitResponsePartition, code)
-    )
-
-
-def _refused(
-    topics: Iterable[Any], topic: Callable[..., T], partition: Callable[[int, int], object], code: int
-) -> list[T]:
-    """Return the topics of a response to commits, of these types, with an error for each partition."""
-    return [
-        topic(
-            name=each.name,
-            topic_id=each.topic_id,
-            partitions=[partition(one.partition_index, code) for one in each.partitions],
-        )
-        for each in topics
-    ]
-
-
-FOR_EACH_PARTITION: Final[Mapping[int, Callable[[int, Buffer, int], WireMessage]]] = MappingProxyType(
-    {ApiKey.OFFSET_COMMIT: _offset_commit, ApiKey.TXN_OFFSET_COMMIT: _txn_offset_commit}
-)
+    commit = walked(context, frame, CommitWalk, partial(CommitWalk, key, version))
+    if commit.named > MOST_NAMED:
+        return None
+    return framed(encode_response_header(header.correlation_id, key, version), commit.refused(code))

@@ -7,8 +7,8 @@ requests pass unread.
 So the cluster that was left gets no commit, which it would confirm, and no JoinGroup waits there. A client that gets 16
 finds its coordinator anew and asks there: Java, librdkafka, kafka-python and aiokafka do, in each of these APIs.
 OffsetFetch ends its connection instead: librdkafka passes a 16 there to its application, and fetches nothing of those
-partitions until they are assigned again; without an answer it asks again. A commit of thousands of partitions ends its
-connection, too: to answer it takes long.
+partitions until they are assigned again; without an answer it asks again. A commit of more than 100,000 topics and
+partitions ends its connection, too.
 
 A request that the broker has when the epoch rises is answered 16 as well, if its response has one error at the top.
 Where the response has an error for each partition, the broker's own answer is awaited: the commit may have been done.
@@ -28,20 +28,15 @@ from typing import Final
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.api_table import ApiPolicy, Chunk, OnRequest, OnResponse, Respond, Route
 from kproxy.protocol.context import Context
-from kproxy.protocol.group_errors import (
-    AT_THE_TOP,
-    FOR_EACH_PARTITION,
-    MOST_DECODED,
-    at_the_top,
-    for_each_partition,
-)
+from kproxy.protocol.group_errors import AT_THE_TOP, COMMITS, at_the_top, for_each_partition
 from kproxy.protocol.outcomes import Answer
 from kproxy.protocol.reading import well_formed
 from kproxy.rebootstrap.actions import Trigger
 from kproxy.rebootstrap.answers import Rebootstrap, sends_away
+from kproxy.wire.commit_walk import CommitWalk
 from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.error_codes import ErrorCode
-from kproxy.wire.header import decode_request_header, decode_response_header
+from kproxy.wire.header import decode_response_header
 from kproxy.wire.skim import error_offset
 
 _CODE: Final = Struct(">h")
@@ -86,11 +81,11 @@ def refuse(rebootstrap: Rebootstrap, context: Context, frame: memoryview) -> Ans
 
 def refuse_commits(rebootstrap: Rebootstrap, context: Context, frame: memoryview) -> Answer | None:
     """Answer a request of an API that has an error for each partition; None as above."""
-    if len(frame) > MOST_DECODED:
+    answer = for_each_partition(context, frame, ErrorCode.NOT_COORDINATOR)
+    if answer is None:
         end(rebootstrap, context, frame)
         return None
-    header, body = decode_request_header(frame, 0, len(frame))
-    return _answer(rebootstrap, context, for_each_partition(header, frame[body:], ErrorCode.NOT_COORDINATOR))
+    return _answer(rebootstrap, context, answer)
 
 
 def _answer(rebootstrap: Rebootstrap, context: Context, response: bytes) -> Answer | None:
@@ -107,13 +102,18 @@ def policies(rebootstrap: Rebootstrap) -> Mapping[int, ApiPolicy]:
     """Return the policies for a group's requests, by api key."""
     whole = OnRequest.WHOLE
     refused = ApiPolicy(on_request=whole, request=partial(refuse, rebootstrap), request_limit=_HELD)
-    refused_commits = ApiPolicy(on_request=whole, request=partial(refuse_commits, rebootstrap), request_limit=_HELD)
+    refused_commits = ApiPolicy(
+        on_request=whole,
+        request=partial(refuse_commits, rebootstrap),
+        request_limit=_HELD,
+        request_walk=CommitWalk,
+    )
     ended = ApiPolicy(on_request=whole, request=partial(end, rebootstrap), request_limit=_HELD)
     whole_request = {key: ApiPolicy(stale=refused, stale_response=partial(refusal, key)) for key in AT_THE_TOP}
     readmitting = partial(readmit, rebootstrap)
     return (
         whole_request
         | {key: replace(whole_request[key], on_response=OnResponse.WHOLE, response=readmitting) for key in NEWER}
-        | dict.fromkeys(FOR_EACH_PARTITION, ApiPolicy(stale=refused_commits))
+        | dict.fromkeys(COMMITS, ApiPolicy(stale=refused_commits))
         | {ApiKey.OFFSET_FETCH: ApiPolicy(stale=ended)}
     )

@@ -91,7 +91,9 @@ class Flow(metaclass=ABCMeta):
 
     @property
     def held_bytes(self) -> int:
-        return len(self._held) if self._held else 0
+        if not self._held:
+            return 0
+        return len(self._held) + (0 if self._arriving is None else self._arriving.kept)
 
     @property
     def collecting(self) -> bool:

@@ -30,6 +30,11 @@ class ArrivingWalk(metaclass=ABCMeta):
         self._over = False
         self._tags = 0  # tagged fields still to come in the present section
 
+    @property
+    def kept(self) -> int:
+        """The bytes that are kept of what was seen, apart from the frame. They count as held, as the frame's do."""
+        return 0
+
     def look(self, buf: Buffer, pos: int, end: int) -> None:
         """Walk on over what has arrived: the frame's bytes behind its size, from `pos` to `end`.
 

@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from http import HTTPStatus
 from pathlib import Path
 from typing import Final
 
@@ -51,7 +52,13 @@ class Place:
             works = self._ends_well(process) and self._is_written(topic)
         if way != "direct" and not process.watch.ports <= set(self._proxy.ports[way]):
             return f"it has connected past kproxy, to {process.watch.ports}"
+        if works and way == "hosted" and self._is_hosted(topic) is not client.is_member:
+            return f"kproxy has {'not ' * client.is_member}hosted its group"
         return WORKS if works else complaint(process.output, topic)
+
+    def _is_hosted(self, group: str) -> bool:
+        """Say whether kproxy knows the group, as it does for a while after its last member has left."""
+        return self._proxy.get(f"/api/v1/clusters/hosted/groups/{group}")[0] == HTTPStatus.OK
 
     @staticmethod
     def _ends_well(process: Running) -> bool:

@@ -45,6 +45,8 @@ VERSIONS: Final = {
     OLD: {JOIN: 3, SYNC: 2, HEARTBEAT: 2, LEAVE: 2, COMMIT: 6},
     NEW: {JOIN: 9, SYNC: 5, HEARTBEAT: 4, LEAVE: 5, COMMIT: 9},
 }
+WIDE: Final = 9_000
+"""The offsets in a commit of 160 KB."""
 RANGE: Final = (("range", b"topics"),)
 
 
@@ -146,14 +148,15 @@ class Member:
         shown = [(self.scene.name(one.member_id), one.group_instance_id, one.error_code) for one in answer.members]
         return [answer.error_code, shown]
 
-    def commit(self, **said: Any) -> Seen:
-        """The errors of an OffsetCommit of one partition."""
+    def commit(self, count: int = 1, **said: Any) -> Seen:
+        """The errors of an OffsetCommit of one partition, which is named so many times."""
+        partitions = [OffsetCommitRequestPartition(0, 5)] * count
         request = OffsetCommitRequest(
             said.get("group", self.scene.group),
             said.get("generation", self.generation),
             said.get("member", self.id),
             said.get("instance", self.instance) if self.scene.versions[COMMIT] >= 7 else None,
-            topics=[OffsetCommitRequestTopic(self.scene.topic, partitions=[OffsetCommitRequestPartition(0, 5)])],
+            topics=[OffsetCommitRequestTopic(self.scene.topic, partitions=partitions)],
         )
         self.send(COMMIT, request)
         answer = self.receive(COMMIT, OffsetCommitResponse)
@@ -266,6 +269,19 @@ def three_members(scene: Scene) -> None:
     scene.see(two.synced(), two.heartbeat())
 
 
+def wide_commits(scene: Scene) -> None:
+    """Commits that come in several reads: refused for every partition, accepted, and refused behind another request."""
+    one = Member(scene)
+    stable(scene, one)
+    for wrong in ({"generation": 7}, {"member": "nobody-1"}, {"generation": -1, "member": ""}):
+        scene.see(one.commit(WIDE, **wrong), one.heartbeat())
+    scene.see(one.commit(WIDE))
+    one.join(protocols=(("range", b"others"),))
+    scene.see(one.joined(), one.commit(WIDE))
+    one.sync()
+    scene.see(one.synced(), one.commit(WIDE), one.leave(), one.commit(WIDE))
+
+
 def protocols_change(scene: Scene) -> None:
     """A rolling upgrade from an old protocol to a new one: the old one until all are upgraded."""
     both, old = (("new", b"n"), ("old", b"o")), (("old", b"o"),)
@@ -309,6 +325,8 @@ SCENARIOS: Final[tuple[tuple[Callable[[Scene], None], str], ...]] = (
     (one_member, NEW),
     (three_members, OLD),
     (three_members, NEW),
+    (wide_commits, OLD),
+    (wide_commits, NEW),
     (protocols_change, NEW),
     (static_members, NEW),
 )

@@ -65,6 +65,13 @@ _MECHANISMS: Final[Mapping[str, tuple[str, ...]]] = {
     # It has PLAIN only.
     "sarama-1.20.1-at-1.0.0": (PLAIN,),
 }
+# They read their partitions alone: those that are told of brokers that had no members, and two that have none at all.
+_WITHOUT_MEMBERS: Final = (
+    "kafka-python-2.0.2-at-0.8.2",
+    f"sarama-{golang.sarama_version()}-at-0.8.2.0",
+    f"sarama-{golang.sarama_version()}-at-0.9.0.1",
+    f"rskafka-{cargo.rskafka_version()}",
+)
 
 
 class Login(NamedTuple):
@@ -98,6 +105,11 @@ class ClientRelease(NamedTuple):
     def mechanisms(self) -> tuple[str, ...]:
         """Those by which it can log in where nothing is between it and the brokers."""
         return _MECHANISMS.get(str(self), (PLAIN, SCRAM))
+
+    @property
+    def is_member(self) -> bool:
+        """Whether it joins its group."""
+        return str(self) not in _WITHOUT_MEMBERS
 
     def command(self, servers: str, topic: str, login: Login | None = None) -> Sequence[str]:
         """Return its command; the group is named as the topic. Without a login it is nobody."""

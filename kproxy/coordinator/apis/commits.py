@@ -18,10 +18,11 @@ from kproxy.coordinator.messages import NO_GENERATION, UNKNOWN_MEMBER
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.context import Context
 from kproxy.protocol.fault import Fault
-from kproxy.protocol.group_errors import MOST_DECODED, for_each_partition
+from kproxy.protocol.group_errors import for_each_partition
 from kproxy.protocol.outcomes import Answer, Forward
 from kproxy.protocol.reading import well_formed
 from kproxy.wire.apis import APIS
+from kproxy.wire.commit_walk import MOST_NAMED
 from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.error_codes import ErrorCode
 from kproxy.wire.header import RequestHeader, decode_request_header
@@ -59,7 +60,6 @@ class _Head:
 
 def commit(groups: Hosting, context: Context, frame: memoryview) -> Answer | Forward | None:
     """Deal with an OffsetCommit request; None where it is the broker's."""
-    del context
     header, body = decode_request_header(frame, 0, len(frame))
     if header.api_version < _OFFSET_COMMIT_MEMBER:
         return None  # v0 is from before groups: brokers keep its offsets in ZooKeeper, or refuse it
@@ -69,15 +69,14 @@ def commit(groups: Hosting, context: Context, frame: memoryview) -> Answer | For
         return None
     with groups.acting() as now:
         error = groups.coordinator.may_commit(head.group_id, head.member_id, head.instance_id, head.generation, now)
-    return _decided(header, frame, body, head, error)
+    return _decided(context, header, frame, head, error)
 
 
 def commit_in_transaction(groups: Hosting, context: Context, frame: memoryview) -> Answer | Forward | None:
     """Deal with a TxnOffsetCommit request; None where it is the broker's."""
-    del context
     header, body = decode_request_header(frame, 0, len(frame))
     if header.api_version < _TXN_MEMBER:
-        return _commit_of_nobody(groups, header, frame, body)
+        return _commit_of_nobody(groups, context, header, frame, body)
     head = _read(frame, body, _group_of_transaction, flexible=True, named=True)
     if not groups.hosts(head.group_id):
         return None
@@ -85,10 +84,12 @@ def commit_in_transaction(groups: Hosting, context: Context, frame: memoryview) 
         error = groups.coordinator.may_commit_in_transaction(
             head.group_id, head.member_id, head.instance_id, head.generation, now
         )
-    return _decided(header, frame, body, head, error)
+    return _decided(context, header, frame, head, error)
 
 
-def _commit_of_nobody(groups: Hosting, header: RequestHeader, frame: memoryview, body: int) -> Answer | None:
+def _commit_of_nobody(
+    groups: Hosting, context: Context, header: RequestHeader, frame: memoryview, body: int
+) -> Answer | None:
     """Deal with a TxnOffsetCommit request of a version that names no member: it passes as it is, or waits."""
     reader = Reader(frame[body:])
     with well_formed("head of a commit"):
@@ -98,7 +99,7 @@ def _commit_of_nobody(groups: Hosting, header: RequestHeader, frame: memoryview,
         return None
     with groups.acting() as now:
         error = groups.coordinator.may_commit_in_transaction(group_id, UNKNOWN_MEMBER, None, NO_GENERATION, now)
-    return _refused(header, frame[body:], error) if error not in _PASSES else None
+    return _refused(context, header, frame, error) if error not in _PASSES else None
 
 
 def _group_of_transaction(reader: Reader) -> str:
@@ -120,11 +121,13 @@ def _read(frame: memoryview, body: int, group: Callable[[Reader], str], flexible
     return _Head(group_id, generation, member_id, instance_id, begin, end, flexible, named)
 
 
-def _decided(header: RequestHeader, frame: memoryview, body: int, head: _Head, error: int) -> Answer | Forward | None:
+def _decided(
+    context: Context, header: RequestHeader, frame: memoryview, head: _Head, error: int
+) -> Answer | Forward | None:
     if error == ErrorCode.GROUP_ID_NOT_FOUND:
         return None
     if error:
-        return _refused(header, frame[body:], error)
+        return _refused(context, header, frame, error)
     writer = Writer()
     writer.int32(NO_GENERATION)
     writer.string(UNKNOWN_MEMBER, head.flexible)
@@ -133,8 +136,9 @@ def _decided(header: RequestHeader, frame: memoryview, body: int, head: _Head, e
     return Forward(framed(frame[: head.begin], writer.value(), frame[head.end :]))
 
 
-def _refused(header: RequestHeader, body: memoryview, error: int) -> Answer:
-    if len(body) > MOST_DECODED:
-        detail = f"a refused commit of {len(body)} bytes; up to {MOST_DECODED} are answered for each partition"
+def _refused(context: Context, header: RequestHeader, frame: memoryview, error: int) -> Answer:
+    answer = for_each_partition(context, frame, error)
+    if answer is None:
+        detail = f"a refused commit of {len(frame)} bytes; up to {MOST_NAMED} topics and partitions are answered"
         raise Fault(Reason.FRAME_TOO_LARGE, detail, header.api_key)
-    return Answer(for_each_partition(header, body, error))
+    return Answer(answer)

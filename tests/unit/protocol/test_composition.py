@@ -15,12 +15,14 @@ from kproxy.protocol.composition import CompositionError, LastWord, Room, compos
 from kproxy.protocol.context import Context
 from kproxy.protocol.outcomes import Answer, Forward, Hold, Outcome
 from kproxy.wire.arriving import ArrivingWalk
+from kproxy.wire.commit_walk import CommitWalk
 from kproxy.wire.config_resources import NamedResources
 from kproxy.wire.primitives import frame as framed
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Cluster, Relay, play
 
 FIND_COORDINATOR, VERSION = 10, 4
+OFFSET_COMMIT = 8
 WHOLE: dict[str, Any] = {"on_request": OnRequest.WHOLE, "on_response": OnResponse.WHOLE}
 
 
@@ -298,6 +300,23 @@ def test_a_response_passes_unseen_where_one_room_sees_it(others: dict[str, Any],
     outcome = policy.request(Relay().context, memoryview(frames.request(FIND_COORDINATOR, VERSION, 5)[4:]))
     assert isinstance(outcome, Forward)
     assert outcome.unseen == unseen
+
+
+@pytest.mark.parametrize(("first", "kept"), [(passes, True), (writes(b"!"), False)])
+def test_a_walk_is_over_the_frame_that_came(first: Callable[[Context, memoryview], Outcome | None], kept: bool) -> None:
+    """The next room gets it, unless a room before has put another frame in place of that one."""
+    seen: list[object] = []
+
+    def looks(context: Context, frame: memoryview) -> None:
+        del frame
+        seen.append(context.walk)
+
+    policy = together(*(ApiPolicy(on_request=OnRequest.WHOLE, request=handle) for handle in (first, looks)))
+    assert policy.request is not None
+    context = Relay().context
+    context.walk = walk = CommitWalk(OFFSET_COMMIT, 8)
+    policy.request(context, memoryview(frames.request(FIND_COORDINATOR, VERSION, 5)[4:]))
+    assert seen == [walk if kept else None]
 
 
 def test_a_virtual_cluster_refuses_a_clash() -> None:

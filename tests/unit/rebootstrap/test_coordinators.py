@@ -11,19 +11,20 @@ from hypothesis import strategies as st
 from kproxy.errors import MalformedMessageError
 from kproxy.observe.reasons import Reason
 from kproxy.protocol.api_table import OnRequest
-from kproxy.protocol.group_errors import AT_THE_TOP, FOR_EACH_PARTITION, for_each_partition
+from kproxy.protocol.group_errors import AT_THE_TOP, COMMITS, for_each_partition
 from kproxy.rebootstrap import coordinators
 from kproxy.rebootstrap.actions import Action, Trigger
+from kproxy.wire.commit_walk import MOST_NAMED, CommitWalk
 from kproxy.wire.generated.api_keys import ApiKey
 from kproxy.wire.generated.error_codes import ErrorCode
-from kproxy.wire.header import RequestHeader
+from kproxy.wire.header import RequestHeader, encode_request_header
 from kproxy.wire.primitives import INT32
 from tests.support.every import every
 from tests.unit.relay import frames
 from tests.unit.relay.flows import Cluster, Relay, Script, play, whole
 
 TOP = [(key, version) for key in AT_THE_TOP for version in frames.versions(key)]
-EACH = [(key, version) for key in FOR_EACH_PARTITION for version in frames.versions(key)]
+EACH = [(key, version) for key in COMMITS for version in frames.versions(key)]
 FETCH: list[tuple[int, int]] = [(ApiKey.OFFSET_FETCH, version) for version in frames.versions(ApiKey.OFFSET_FETCH)]
 TOPICS = {"orders": (3, 0), "payments": (7,)}
 IDS = {name: bytes([number]) * 16 for number, name in enumerate(TOPICS, 1)}
@@ -45,7 +46,7 @@ def commit(key: int, version: int, number: int) -> bytes:
 
 
 def asked(key: int, version: int, number: int = 5) -> bytes:
-    return commit(key, version, number) if key in FOR_EACH_PARTITION else frames.request(key, version, number)
+    return commit(key, version, number) if key in COMMITS else frames.request(key, version, number)
 
 
 def answered(relay: Relay, key: int, version: int, number: int = 5) -> dict[str, Any]:
@@ -175,21 +176,26 @@ def test_a_malformed_commit_ends_the_connection(key: int, version: int) -> None:
 @pytest.mark.parametrize(("key", "version"), EACH)
 @given(junk=st.binary(max_size=60), at=st.integers(0, 60), data=st.data())
 def test_any_bytes_are_refused_or_read(key: int, version: int, junk: bytes, at: int, data: st.DataObject) -> None:
-    """Bytes of any kind, also nearly correct ones, raise only `MalformedMessageError`."""
+    """Bytes of any kind raise only `MalformedMessageError`; nearly correct ones may claim too much to be answered."""
     body = bytearray(commit(key, version, 5)[14:])
     for position in data.draw(st.lists(st.integers(0, len(body) - 1), max_size=3)):
         body[position] ^= data.draw(st.integers(1, 255))
     for request in (junk, bytes(body), bytes(body[:at])):
+        context = Relay().context
+        frame = memoryview(encode_request_header(RequestHeader(key, version, 5, None)) + request)
         try:
-            said = for_each_partition(RequestHeader(key, version, 5, None), request, ErrorCode.NOT_COORDINATOR)
+            said = for_each_partition(context, frame, ErrorCode.NOT_COORDINATOR)
         except MalformedMessageError:
             continue
-        frames.understood(key, version, said[4:])
+        assert isinstance(context.walk, CommitWalk)
+        assert (said is None) == (context.walk.named > MOST_NAMED)
+        if said is not None:
+            frames.understood(key, version, said[4:])
 
 
 def test_all_that_is_refused_has_a_policy() -> None:
     """Each API has what its stale connections get, and the limit of what is held."""
-    keys = {*AT_THE_TOP, *FOR_EACH_PARTITION, ApiKey.OFFSET_FETCH}
+    keys = {*AT_THE_TOP, *COMMITS, ApiKey.OFFSET_FETCH}
     offered = coordinators.policies(Cluster())
     assert {key for key, policy in offered.items() if policy.stale is not None} == keys
     assert {key for key, policy in offered.items() if policy.stale_response is not None} == set(AT_THE_TOP)
@@ -204,20 +210,30 @@ def test_all_that_is_refused_has_a_policy() -> None:
 
 @pytest.mark.parametrize(("key", "version"), [(8, 9), (28, 5)])
 def test_a_commit_of_thousands_of_partitions(key: int, version: int) -> None:
-    """It is not decoded: the connection ends, and its client asks again on the next one. Fewer are answered."""
-    for count, refused in ((1000, True), (9000, False)):
-        partitions = [{"PartitionIndex": index} for index in range(count)]
-        content = {"GroupId": "group", "Topics": [{"Name": "orders", "Partitions": partitions}]}
-        ended = make().play([("epoch", b""), ("client", frames.request(key, version, 5, content))], whole)
-        assert (len(ended.client.data) > 0) == refused
+    """It is answered, however it arrives; one of more than 100,000 ends the connection, and its client asks again."""
+    for topics, refused in ((1, True), (12, False)):
+        named = {"Name": "orders", "Partitions": [{"PartitionIndex": index} for index in range(9000)]}
+        sent = frames.request(key, version, 5, {"GroupId": "group", "Topics": [named] * topics})
+        ended = make().play([("epoch", b""), ("client", sent)], whole)
+        assert (len(ended.client.data) > 9000 * 7) == refused
         assert (ended.reason, ended.requests.last)[refused] is Reason.REBOOTSTRAP
         assert bytes(ended.broker.data) == b""
 
 
-def test_a_commit_of_thousands_of_partitions_that_is_served() -> None:
-    """It goes on unchanged, and is not decoded either."""
+def test_what_is_held_of_a_commit_that_arrives() -> None:
+    """Its bytes, and what will be its answer: both count against the limit of what all connections hold."""
     partitions = [{"PartitionIndex": index} for index in range(9000)]
     content = {"GroupId": "group", "Topics": [{"Name": "orders", "Partitions": partitions}]}
-    sent = frames.request(ApiKey.OFFSET_COMMIT, 8, 5, content)
+    sent = frames.request(ApiKey.OFFSET_COMMIT, 8, 5, content)[:-1]
+    relay = make()
+    relay.play([("epoch", b""), ("client", sent)], whole)
+    assert relay.requests.held_bytes == pytest.approx(len(sent) + 7 * 9000, abs=100)
+
+
+@pytest.mark.parametrize("topics", [1, 12])
+def test_a_commit_of_thousands_of_partitions_that_is_served(topics: int) -> None:
+    """It goes on unchanged, also one that has too many to be answered."""
+    named = {"Name": "orders", "Partitions": [{"PartitionIndex": index} for index in range(9000)]}
+    sent = frames.request(ApiKey.OFFSET_COMMIT, 8, 5, {"GroupId": "group", "Topics": [named] * topics})
     served = Relay(earlier=1).play([("epoch", b""), ("client", sent)], whole)
     assert (bytes(served.broker.data), served.reason) == (sent, None)

@@ -45,6 +45,7 @@ def test_each_piece_is_walked_once(step: int) -> None:
         walk.look(held, 4, len(held))
     walk.finish(len(FRAME))
     assert walk.found == [b"a", b"", b"n" * 200, b"end"]
+    assert walk.kept == 0
 
 
 def test_no_byte_is_looked_at_again() -> None:

@@ -102,6 +102,7 @@ class Connection:
         """What the handler of an API makes of a request's body."""
         handle = self.hosting.handlers[key].request
         assert handle is not None
+        self.context.walk = None  # as the relay has it for a frame that comes in one read
         return handle(self.context, memoryview(head(key, version) + body))
 
     def send(self, request: WireMessage, version: int, response: type[M], permits: int = UNKNOWN) -> Response[M]:

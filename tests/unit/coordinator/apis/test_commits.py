@@ -33,6 +33,7 @@ from kproxy.wire.generated.txn_offset_commit_response import (
     TxnOffsetCommitResponsePartition,
     TxnOffsetCommitResponseTopic,
 )
+from kproxy.wire.primitives import INT16
 from kproxy.wire.primitives import frame as framed
 from tests.support.every import every
 from tests.unit.coordinator.apis.hosting import GROUP, OTHER, Connection, Hosting, Response, head
@@ -223,19 +224,24 @@ def test_a_commit_that_is_cut_short(key: int, version: int) -> None:
         connection.outcome(key, version, strange[:-1])
 
 
-@pytest.mark.parametrize("key", [OFFSET, TXN])
-def test_a_refused_commit_of_very_many_partitions_ends_the_connection(key: int) -> None:
-    """It is not decoded to be answered; an accepted one of that size goes on."""
+@pytest.mark.parametrize(("key", "version"), [(OFFSET, 9), (TXN, 5)])
+def test_a_refused_commit_of_very_many_partitions(key: int, version: int) -> None:
+    """Each has its error; beyond 100,000 topics and partitions the connection ends. An accepted one goes on."""
     world, member = hosting()
-    version = 9 if key == OFFSET else 5
-    said = request(key, version)
-    said = replace(said, topics=list(said.topics) * 4_000)  # type: ignore[arg-type]
-    connection = Connection(world)
-    right, wrong = (of(said, member, version, generation_id_or_member_epoch=each).encode(version) for each in (1, 9))
-    assert isinstance(connection.outcome(key, version, right), Forward)
-    with pytest.raises(Fault) as fault:
-        connection.outcome(key, version, wrong)
-    assert (fault.value.reason, fault.value.api_key) == (Reason.FRAME_TOO_LARGE, key)
+    few = request(key, version)
+    (topic, _), connection = few.topics, Connection(world)
+    for times, answered in ((20_000, True), (40_000, False)):
+        said = replace(few, topics=[topic] * times)  # type: ignore[arg-type]
+        right, wrong = (of(said, member, version, generation_id_or_member_epoch=one).encode(version) for one in (1, 9))
+        assert isinstance(connection.outcome(key, version, right), Forward)
+        if answered:
+            outcome = connection.outcome(key, version, wrong)
+            assert isinstance(outcome, Answer)
+            assert outcome.frame.count(b"\0\3" + INT16.pack(ILLEGAL)) == times
+            continue
+        with pytest.raises(Fault) as fault:
+            connection.outcome(key, version, wrong)
+        assert (fault.value.reason, fault.value.api_key) == (Reason.FRAME_TOO_LARGE, key)
 
 
 def test_a_members_commit_is_heard() -> None:
