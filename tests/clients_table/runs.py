@@ -13,6 +13,7 @@ from typing import Final
 from kproxy.local_kafka.cluster import Cluster
 from tests.clients_table.complaint import complaint
 from tests.clients_table.record import WAYS, WORKS, Ways
+from tests.support import client_commands
 from tests.support.backend import Backend
 from tests.support.client import Running, running
 from tests.support.client_releases import COUNT, READ, ClientRelease, Login
@@ -48,7 +49,7 @@ class Place:
         with self._creating:  # the admin client makes one topic at a time
             topic = self._kafka.topic(3, 2)
         servers = self._servers if way == "direct" else self._proxy.bootstrap(way)
-        with running(client.command(servers, topic, self._login), directory) as process:
+        with running(client_commands.command(client, servers, topic, self._login), directory) as process:
             works = self._ends_well(process) and self._is_written(topic)
         if way != "direct" and not process.watch.ports <= set(self._proxy.ports[way]):
             return f"it has connected past kproxy, to {process.watch.ports}"

@@ -29,8 +29,8 @@ def test_refuses_an_unknown_tool() -> None:
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
         "deploy/tools/install: unknown tool 'helmet': "
-        "helm, hadolint, kubernetes-validate, kube-apiserver, otelcol, promtool, haproxy, chromium, etcd, kerberos or "
-        "containers"
+        "helm, hadolint, kubernetes-validate, kube-apiserver, otelcol, promtool, haproxy, chromium, etcd, kerberos, "
+        "kcat or containers"
     ]
 
 

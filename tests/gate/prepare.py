@@ -10,7 +10,7 @@ from typing import Final
 from kproxy.errors import KproxyError
 from kproxy.local_kafka import jars
 from tests.gate.stage import ROOT
-from tests.support import client_releases, golang, npm, tools, venvs
+from tests.support import client_commands, client_releases, golang, npm, tools, venvs
 
 Fetch = Callable[[], object]
 _KAFKA: Final = ("real", "faults", "old", "secure", "groups", "pipeline", "demo")
@@ -45,13 +45,13 @@ def _needed(stages: frozenset[str]) -> Iterator[tuple[str, Fetch]]:
         for library, version in sorted({(client.library, client.release) for client in client_releases.PYTHON}):
             yield f"{library} {version}", partial(venvs.python_with, library, version)
         for client in client_releases.JAVA:
-            yield str(client), partial(client_releases.java_classpath, client.release)
+            yield str(client), partial(client_commands.java_classpath, client.release)
         yield f"kafka-node {npm.KAFKA_NODE}", npm.kafka_node
     if "secure" in stages:
         for version in OLD_LIBRDKAFKA:
             yield f"confluent-kafka {version}", partial(venvs.python_with, "confluent-kafka", version)
         for version in KERBEROS_JAVA:
-            yield f"java {version}", partial(client_releases.java_classpath, version)
+            yield f"java {version}", partial(client_commands.java_classpath, version)
         yield "kerberos", partial(tools.ensure, "kerberos")
     if "pipeline" in stages:
         yield "the environment with Spark", partial(_make, "build/pipeline/.installed")

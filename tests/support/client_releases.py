@@ -6,43 +6,20 @@ what the two readings gave.
 
 from __future__ import annotations
 
-import json
-import shutil
-import sys
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from kproxy.local_kafka import java
-from kproxy.local_kafka.broker import LOGGING
-from kproxy.local_kafka.jars import KAFKA_2_8, KAFKA_4_3, Artifact, Release, classpath
-from tests.support import cargo, golang, npm, venvs
+from tests.support import cargo, golang, librdkafka, npm
 
 COUNT: Final = 50
 READ: Final = [list(range(COUNT)), [COUNT]]
 """What each prints where nothing is lost, doubled or forgotten."""
 PLAIN: Final = "PLAIN"
 SCRAM: Final = "SCRAM-SHA-256"
-_SCRIPTS: Final = Path(__file__).with_name("clients") / "releases"
 _LOGIN_MODULES: Final = {
     PLAIN: "org.apache.kafka.common.security.plain.PlainLoginModule",
     SCRAM: "org.apache.kafka.common.security.scram.ScramLoginModule",
 }
-_IN_GO: Final = ("sarama", "kafka-go", "franz-go")
-_IN_NODE: Final = {"kafka-node": npm.kafka_node, "kafkajs": npm.kafkajs}
-# It imports modules of kafka-python that later releases have no more, and asks for 2.0.2 or any later one.
-_BESIDE: Final = {("aiokafka", "0.8.1"): ("kafka-python==2.0.2",)}
-# The console tools' jars and classes.
-_TOOLS: Final = {
-    "2.8.2": (KAFKA_2_8, "kafka.tools.ConsoleProducer", "kafka.tools.ConsoleConsumer"),
-    "4.3.1": (
-        KAFKA_4_3,
-        "org.apache.kafka.tools.ConsoleProducer",
-        "org.apache.kafka.tools.consumer.ConsoleConsumer",
-    ),
-}
-# Its SCRAM takes Base64 from javax.xml.bind, which is no part of Java since 11.
-_BESIDE_JAVA: Final = {"0.10.2.2": (Artifact("javax.xml.bind", "jaxb-api", "2.3.1"),)}
 # What was run at brokers, of those that cannot log in by both. Kafka 4 alone refuses SCRAM of librdkafka before 2.6.1,
 # which has the client's nonce twice in its last message (its pull request 4895).
 _MECHANISMS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -82,12 +59,10 @@ class Login(NamedTuple):
     password: str
 
     @property
-    def options(self) -> tuple[str, ...]:
-        """The JVM's options, which Resuming.java makes settings of."""
-        module = _LOGIN_MODULES[self.mechanism]
-        jaas = f'{module} required username="{self.username}" password="{self.password}";'
-        settings = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": self.mechanism, "sasl.jaas.config": jaas}
-        return tuple(f"-Dclient.{name}={value}" for name, value in settings.items())
+    def settings(self) -> Mapping[str, str]:
+        """Those of Java's client."""
+        jaas = f'{_LOGIN_MODULES[self.mechanism]} required username="{self.username}" password="{self.password}";'
+        return {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": self.mechanism, "sasl.jaas.config": jaas}
 
 
 class ClientRelease(NamedTuple):
@@ -111,72 +86,10 @@ class ClientRelease(NamedTuple):
         """Whether it joins its group."""
         return str(self) not in _WITHOUT_MEMBERS
 
-    def command(self, servers: str, topic: str, login: Login | None = None) -> Sequence[str]:
-        """Return its command; the group is named as the topic. Without a login it is nobody."""
-        if self.library == "java":
-            return java_command(self.release, servers, topic, (*java.QUICK, *(login.options if login else ())))
-        said = self._said(servers, topic, login)
-        if self.library == "kafka-tools":
-            return tools_command(self.release, servers, topic)
-        if self.library in _IN_GO:
-            return [*golang.resuming(self.library, self.release), said]
-        if self.library == "rskafka":
-            return [str(cargo.rskafka()), said]
-        script = str(_SCRIPTS / f"resuming_{self.library.replace('-', '_')}")
-        if self.library in _IN_NODE:
-            return [_node(), f"{script}.js", str(_IN_NODE[self.library]()), said]
-        beside = _BESIDE.get((self.library, self.release), ())
-        return [venvs.python_with(self.library, self.release, *beside), f"{script}.py", said]
-
-    def _said(self, servers: str, topic: str, login: Login | None) -> str:
-        """Return what every script but Java's takes."""
-        values = {"servers": servers, "topic": topic, "group": topic, "count": COUNT, "version": self.version}
-        return json.dumps({**values, "login": login and login._asdict()})
-
 
 def _in_table(client: ClientRelease) -> tuple[str, list[int], bool, tuple[int, ...]]:
     """Orders releases by their numbers; what is told most comes last."""
     return client.library, [*map(int, client.release.split("."))], not client.version, client.version
-
-
-def _node() -> str:
-    node = shutil.which("node")
-    assert node, "no node on PATH"
-    return node
-
-
-def following(servers: str, topic: str) -> Sequence[str]:
-    """Return the command of a producer and a consumer that live until they are killed."""
-    python = venvs.python_with("kafka-python", "2.0.2")
-    script = _SCRIPTS / "following_kafka_python.py"
-    return [python, str(script), json.dumps({"servers": servers, "topic": topic})]
-
-
-def java_command(release: str, servers: str, topic: str, options: Sequence[str] = java.QUICK) -> Sequence[str]:
-    """Return the command of a release of Java's client; the options are the JVM's."""
-    script = str(_SCRIPTS / "Resuming.java")
-    return java.command(java_classpath(release), script, servers, topic, str(COUNT), options=options)
-
-
-def tools_command(release: str, servers: str, topic: str) -> Sequence[str]:
-    """Return the command of Kafka's console producer and consumer in a release."""
-    jars, *classes = _TOOLS[release]
-    producer, consumer = (java.command(classpath(jars), one, options=(*java.QUICK, LOGGING)) for one in classes)
-    said = {
-        "servers": servers,
-        "topic": topic,
-        "group": topic,
-        "count": COUNT,
-        "producer": producer,
-        "consumer": consumer,
-    }
-    return [sys.executable, str(_SCRIPTS / "resuming_kafka_tools.py"), json.dumps(said)]
-
-
-def java_classpath(release: str) -> str:
-    """Return the class path of a release of kafka-clients."""
-    clients = Artifact("org.apache.kafka", "kafka-clients", release)
-    return classpath(Release(f"kafka-clients-{release}", (clients, *_BESIDE_JAVA.get(release, ()))))
 
 
 PYTHON: Final = (
@@ -210,7 +123,15 @@ ASKING_SARAMA: Final = ClientRelease("sarama", golang.sarama_version())
 FRANZ_GO: Final = ClientRelease("franz-go", golang.franz_go_version())
 JAVA_TODAY: Final = tuple(ClientRelease("java", release) for release in ("3.9.2", "4.4.0"))
 KAFKAJS: Final = ClientRelease("kafkajs", npm.KAFKAJS)
-KAFKA_TOOLS: Final = tuple(ClientRelease("kafka-tools", release) for release in _TOOLS)
+NODE_RDKAFKA: Final = tuple(ClientRelease("node-rdkafka", release) for release in npm.NODE_RDKAFKA)
+LIBRDKAFKA: Final = tuple(ClientRelease("librdkafka", release) for release in librdkafka.SOURCES)
+"""By itself, where no binding of that age runs."""
+KCAT: Final = ClientRelease("kcat", "1.7.1")
+"""Debian's, on librdkafka 2.0.2."""
+MIRRORMAKER: Final = tuple(ClientRelease("mirrormaker", release) for release in ("2.8.2", "4.3.1"))
+KAFKA_EXPORTER: Final = ClientRelease("kafka-exporter", "2.0.0", (2, 0, 0))
+"""It takes its brokers for those of 2.0 where nobody says otherwise."""
+KAFKA_TOOLS: Final = tuple(ClientRelease("kafka-tools", release) for release in ("2.8.2", "4.3.1"))
 RSKAFKA: Final = ClientRelease("rskafka", cargo.rskafka_version())
 """It has no groups: its second reading begins at the offsets that it knows."""
 OLD_GO: Final = (
@@ -225,7 +146,12 @@ OTHERS: Final = (
     FRANZ_GO,
     *JAVA_TODAY,
     KAFKAJS,
+    *NODE_RDKAFKA,
+    *LIBRDKAFKA,
+    KCAT,
     *KAFKA_TOOLS,
+    *MIRRORMAKER,
+    KAFKA_EXPORTER,
     RSKAFKA,
     *OLD_GO,
 )

@@ -27,7 +27,7 @@ def franz_go() -> Path:
 
 
 def resuming(library: str, release: str) -> list[str]:
-    """Return the command, without its settings, of what tests/support/client_releases.py runs of a library.
+    """Return the command, without its settings, of what tests/support/client_commands.py runs of a library.
 
     A release that is not the pinned one is a module of its own: one program can have a library in one release only.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -13,6 +14,8 @@ from kproxy.local_kafka.processes import locked
 
 KAFKAJS = "2.2.4"
 KAFKA_NODE = "5.0.0"
+NODE_RDKAFKA = ("2.14.6", "3.6.1")
+"""With librdkafka 1.9.2 and 2.12.0, which the packages have as sources."""
 PLAYWRIGHT = "1.65.1"
 AXE = "4.14.1"
 MISSING = (
@@ -31,9 +34,23 @@ def kafka_node() -> Path:
     return installed(f"kafka-node@{KAFKA_NODE}") / "kafka-node"
 
 
+def node_rdkafka(release: str) -> Path:
+    """Return the directory of the node-rdkafka package in a release; npm compiles it, for four minutes."""
+    return installed(f"node-rdkafka@{release}") / "node-rdkafka"
+
+
 def browser_tools() -> Path:
     """Return the node_modules with playwright-core, which drives a browser, and axe-core, which judges its pages."""
     return installed(f"playwright-core@{PLAYWRIGHT}", f"axe-core@{AXE}")
+
+
+def packed(package: str, directory: Path) -> Path:
+    """Put the archive of a package, as name@version, into the directory; return its path."""
+    npm = shutil.which("npm")
+    assert npm, MISSING.format(package)
+    command = [npm, "pack", "--silent", package]
+    done = subprocess.run(command, cwd=directory, check=True, capture_output=True, text=True, timeout=120)
+    return directory / done.stdout.strip()
 
 
 def installed(*packages: str) -> Path:
@@ -52,8 +69,14 @@ def _install(npm: str, home: Path, packages: tuple[str, ...]) -> None:
     scratch = Path(tempfile.mkdtemp(prefix=".npm-", dir=home.parent))
     try:
         command = [npm, "install", "--no-audit", "--no-fund", "--omit=optional", "--prefix", str(scratch), *packages]
-        subprocess.run(command, check=True, capture_output=True, timeout=300)
+        subprocess.run(command, check=True, capture_output=True, timeout=900, env={**_headers(), **os.environ})
         scratch.rename(home)
     except BaseException:
         shutil.rmtree(scratch, ignore_errors=True)
         raise
+
+
+def _headers() -> dict[str, str]:
+    """Return where node's headers are, if beside node: npm takes them from the network otherwise."""
+    node = Path(shutil.which("node") or "").resolve().parents[1]
+    return {"npm_config_nodedir": str(node)} if (node / "include" / "node" / "node.h").exists() else {}

@@ -9,7 +9,7 @@ import pytest
 
 from kproxy.local_kafka import jars
 from kproxy.local_kafka.cluster import Cluster
-from tests.support import client_releases
+from tests.support import client_commands, client_releases
 from tests.support.backend import Backend
 from tests.support.client import Running, running
 from tests.support.client_releases import COUNT, READ, ClientRelease
@@ -35,7 +35,7 @@ def test_it_writes_reads_and_commits(
 ) -> None:
     """Nothing is lost, doubled or forgotten, and it has connected to kproxy only."""
     topic = old_kafka.topic(3, 2)
-    with running(client.command(old_proxy.bootstrap(cluster), topic), tmp_path) as process:
+    with running(client_commands.command(client, old_proxy.bootstrap(cluster), topic), tmp_path) as process:
         printed = process.wait(timeout=240)
         assert json.loads(printed.splitlines()[-1]) == READ, printed[-2000:]
         assert process.watch.ports <= set(old_proxy.ports[cluster])
@@ -46,7 +46,7 @@ def test_it_writes_reads_and_commits(
 def test_it_does_so_directly(old_kafka: Backend, tmp_path: Path, client: ClientRelease) -> None:
     """So what it does through kproxy is what it does."""
     topic = old_kafka.topic(3, 2)
-    with running(client.command(old_kafka.cluster.bootstrap, topic), tmp_path) as process:
+    with running(client_commands.command(client, old_kafka.cluster.bootstrap, topic), tmp_path) as process:
         printed = process.wait(timeout=240)
     assert json.loads(printed.splitlines()[-1]) == READ, printed[-2000:]
 
@@ -62,7 +62,7 @@ def test_one_follows_a_failover(old_kafka: Backend, tmp_path: Path) -> None:
         upstreams = {"east": old_kafka.cluster.bootstrap, "west": other.bootstrap}
         with (
             Proxy(tmp_path, {"orders": upstreams}) as proxy,
-            running(client_releases.following(proxy.bootstrap(), topic), tmp_path) as process,
+            running(client_commands.following(proxy.bootstrap(), topic), tmp_path) as process,
         ):
             _goes_on(process, 0)
             proxy.fail_over("orders", "west")

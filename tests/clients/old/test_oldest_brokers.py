@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import client_commands
 from tests.support.backend import Backend
 from tests.support.client import running
 from tests.support.client_releases import READ, ClientRelease
@@ -30,7 +31,7 @@ def test_an_old_client(
 ) -> None:
     """It writes, reads and commits as at 3.9."""
     topic = oldest_kafka.topic(3, 1)
-    with running(client.command(oldest_proxy.bootstrap(cluster), topic), tmp_path) as process:
+    with running(client_commands.command(client, oldest_proxy.bootstrap(cluster), topic), tmp_path) as process:
         printed = process.wait(timeout=240)
         assert json.loads(printed.splitlines()[-1]) == READ, printed[-2000:]
         assert process.watch.ports <= set(oldest_proxy.ports[cluster])

@@ -16,7 +16,7 @@ import pytest
 from kproxy.local_kafka import jars, java
 from kproxy.local_kafka.broker import HOST
 from kproxy.local_kafka.cluster import Cluster
-from tests.support import client_releases, golang
+from tests.support import client_commands, golang
 from tests.support.backend import Backend
 from tests.support.client import running
 from tests.support.client_releases import COUNT, READ
@@ -54,7 +54,7 @@ class Kerberized(NamedTuple):
             "sasl.jaas.config": self.kdc.jaas(USER),
         }
         options = (*java.QUICK, self.kdc.option, *(f"-Dclient.{name}={value}" for name, value in settings.items()))
-        return client_releases.java_command(how, servers, topic, options)
+        return client_commands.java_command(how, servers, topic, options)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// Settings are what tests/support/client_releases.py says.
+// Settings are what tests/support/client_commands.py says.
 type Settings struct {
 	Servers, Topic, Group string
 	Count                 int
