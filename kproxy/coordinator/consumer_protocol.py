@@ -39,7 +39,7 @@ def assigned(assignment: bytes) -> Mapping[str, Sequence[int]] | None:
         return {}
     version = min(_version(assignment), ConsumerProtocolAssignment.max_version)
     try:
-        said = ConsumerProtocolAssignment.decode(assignment[_VERSION_BYTES:], version, exact=False)
+        said = ConsumerProtocolAssignment.decode(assignment[_VERSION_BYTES:], version)
     except KproxyError:
         return None
     return {each.topic: sorted(each.partitions) for each in said.assigned_partitions}

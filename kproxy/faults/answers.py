@@ -92,7 +92,7 @@ def answer(frame: Buffer, code: int, scene: Scene) -> WireMessage | Unanswerable
     header, body = decode_request_header(frame, 0, len(frame))
     content = frame[body:]
     if header.api_key == ApiKey.PRODUCE:
-        return _produce(ProduceRequest.decode(content, header.api_version, exact=False), code)
+        return _produce(ProduceRequest.decode(content, header.api_version), code)
     built = _BUILDERS[header.api_key](header.api_version, content, code, scene)
     return Unanswerable(wants_none=False) if built is None else built
 
@@ -116,7 +116,7 @@ def _produce(request: ProduceRequest, code: int) -> WireMessage | Unanswerable:
 
 
 def _fetch(version: int, body: Buffer, code: int, _: Scene) -> WireMessage | None:
-    request = FetchRequest.decode(body, version, exact=False)
+    request = FetchRequest.decode(body, version)
     if not request.topics:
         return FetchResponse(error_code=code) if version >= _FETCH_WITH_CODE else None
     return FetchResponse(
@@ -136,7 +136,7 @@ def _unread(partition: int, code: int) -> PartitionData:
 
 
 def _metadata(version: int, body: Buffer, code: int, scene: Scene) -> WireMessage | None:
-    request = MetadataRequest.decode(body, version, exact=False)
+    request = MetadataRequest.decode(body, version)
     topics, at_the_top = request.topics or (), code == ErrorCode.REBOOTSTRAP_REQUIRED
     if version < _METADATA_WITH_CODE if at_the_top else not topics:
         return None
@@ -151,7 +151,7 @@ def _metadata(version: int, body: Buffer, code: int, scene: Scene) -> WireMessag
 
 
 def _list_offsets(version: int, body: Buffer, code: int, _: Scene) -> WireMessage:
-    request = ListOffsetsRequest.decode(body, version, exact=False)
+    request = ListOffsetsRequest.decode(body, version)
     return ListOffsetsResponse(
         topics=[
             ListOffsetsTopicResponse(
@@ -163,7 +163,7 @@ def _list_offsets(version: int, body: Buffer, code: int, _: Scene) -> WireMessag
 
 
 def _find_coordinator(version: int, body: Buffer, code: int, _: Scene) -> WireMessage:
-    request = FindCoordinatorRequest.decode(body, version, exact=False)
+    request = FindCoordinatorRequest.decode(body, version)
     if version < _FIND_COORDINATORS:
         return FindCoordinatorResponse(error_code=code, error_message=MESSAGE, node_id=_NO_NODE, port=_NO_NODE)
     keys = request.coordinator_keys
@@ -173,7 +173,7 @@ def _find_coordinator(version: int, body: Buffer, code: int, _: Scene) -> WireMe
 
 
 def _offset_fetch(version: int, body: Buffer, code: int, _: Scene) -> WireMessage:
-    request = OffsetFetchRequest.decode(body, version, exact=False)
+    request = OffsetFetchRequest.decode(body, version)
     if version >= _OFFSET_FETCH_OF_GROUPS:
         groups = [offset_fetch.OffsetFetchResponseGroup(group.group_id, [], code) for group in request.groups]
         return offset_fetch.OffsetFetchResponse(groups=groups)
@@ -198,7 +198,7 @@ def _init_producer_id(version: int, body: Buffer, code: int, _: Scene) -> WireMe
 
 
 def _add_partitions_to_txn(version: int, body: Buffer, code: int, _: Scene) -> WireMessage:
-    request = AddPartitionsToTxnRequest.decode(body, version, exact=False)
+    request = AddPartitionsToTxnRequest.decode(body, version)
     if version < _ADD_PARTITIONS_OF_SEVERAL:
         results = _not_added(request.v3_and_below_topics, code)
         return add_partitions.AddPartitionsToTxnResponse(results_by_topic_v3_and_below=results)
@@ -232,14 +232,14 @@ def _end_txn(version: int, body: Buffer, code: int, _: Scene) -> WireMessage:
 
 
 def _create_topics(version: int, body: Buffer, code: int, _: Scene) -> WireMessage:
-    request = CreateTopicsRequest.decode(body, version, exact=False)
+    request = CreateTopicsRequest.decode(body, version)
     return CreateTopicsResponse(
         topics=[CreatableTopicResult(topic.name, error_code=code, error_message=MESSAGE) for topic in request.topics]
     )
 
 
 def _delete_topics(version: int, body: Buffer, code: int, _: Scene) -> WireMessage:
-    request = DeleteTopicsRequest.decode(body, version, exact=False)
+    request = DeleteTopicsRequest.decode(body, version)
     if version < _DELETE_TOPICS_BY_ID:
         results = [DeletableTopicResult(name, error_code=code, error_message=MESSAGE) for name in request.topic_names]
     else:

@@ -28,14 +28,14 @@ T = TypeVar("T")
 
 def offset_commit(version: int, body: Buffer, code: int) -> OffsetCommitResponse:
     """Return the answer to an OffsetCommit request. Raises `MalformedMessageError`, as does the next."""
-    request = OffsetCommitRequest.decode(body, version, exact=False)
+    request = OffsetCommitRequest.decode(body, version)
     topics = _refused(request.topics, OffsetCommitResponseTopic, OffsetCommitResponsePartition, code)
     return OffsetCommitResponse(topics=topics)
 
 
 def txn_offset_commit(version: int, body: Buffer, code: int) -> TxnOffsetCommitResponse:
     """Return the answer to a TxnOffsetCommit request."""
-    request = TxnOffsetCommitRequest.decode(body, version, exact=False)
+    request = TxnOffsetCommitRequest.decode(body, version)
     topics = _refused(request.topics, TxnOffsetCommitResponseTopic, TxnOffsetCommitResponsePartition, code)
     return TxnOffsetCommitResponse(topics=topics)
 

@@ -114,7 +114,7 @@ def _cluster_named(context: Context) -> Steps:
     answer = yield framed(head, request.encode(METADATA_VERSION))
     try:
         _, body = decode_response_header(answer, 0, len(answer), ApiKey.METADATA, METADATA_VERSION)
-        response = MetadataResponse.decode(memoryview(answer)[body:], METADATA_VERSION, exact=False)
+        response = MetadataResponse.decode(memoryview(answer)[body:], METADATA_VERSION)
         context.cluster_id = response.cluster_id or ""
     except MalformedMessageError:
         context.cluster_id = ""  # the upstream's name replaces what cannot be read

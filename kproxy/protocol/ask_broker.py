@@ -93,6 +93,6 @@ def _decoded(frame: bytes, question: Question, responses: Responses) -> WireMess
     key, version, _ = question
     try:
         _, body = decode_response_header(frame, 0, len(frame), key, version)
-        return responses[key].decode(memoryview(frame)[body:], version, exact=False)
+        return responses[key].decode(memoryview(frame)[body:], version)
     except MalformedMessageError:
         return None

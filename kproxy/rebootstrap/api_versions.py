@@ -88,7 +88,7 @@ def raise_metadata(route: Route) -> Respond:
 @lru_cache(maxsize=256)  # one broker answers all clients alike, and many connect at once
 def _raised(body: bytes, version: int) -> tuple[int, bytes | None]:
     """Return the newest Metadata served, and the response's body with v13 in place of v12; None where it stays."""
-    response = ApiVersionsResponse.decode(body, version, exact=False)
+    response = ApiVersionsResponse.decode(body, version)
     metadata = next((entry for entry in response.api_keys if entry.api_key == ApiKey.METADATA), None)
     newest = -1 if metadata is None else metadata.max_version
     if metadata is None or newest != NEWEST_METADATA - 1:

@@ -41,7 +41,7 @@ def question(message: Request, correlation_id: int) -> bytes:
 def decoded(frame: bytes, message: Request, answer: type[Answer]) -> tuple[int, Answer]:
     """Return the correlation id and the answer of a frame without its size. Raises MalformedMessageError."""
     correlation_id, body = decode_response_header(frame, 0, len(frame), message.api_key, _NEWEST)
-    return correlation_id, answer.decode(frame[body:], _NEWEST, exact=False)
+    return correlation_id, answer.decode(frame[body:], _NEWEST)
 
 
 class BrokerLogin:

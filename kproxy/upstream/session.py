@@ -67,7 +67,7 @@ class Session:
         frame, body_at = await self._connection.exchange(message.api_key, version, message.encode(version), limit)
         self._connection.hint = ""
         try:
-            return answer.decode(frame[body_at:], version, exact=False)
+            return answer.decode(frame[body_at:], version)
         except MalformedMessageError as error:
             self.close(f"{error}; the broker's answer is not what its version says")
             raise UpstreamError(str(self._connection.error)) from error

@@ -47,22 +47,19 @@ class WireMessage(WireStruct):
     max_version: ClassVar[int]
 
     @classmethod
-    def decode(cls, data: Buffer, version: int, *, exact: bool = True) -> Self:
+    def decode(cls, data: Buffer, version: int) -> Self:
         """Decode one body. MalformedMessageError for any other bytes, UnsupportedApiError for an unknown version.
 
-        With `exact=False`, bytes behind the last field are ignored, as Kafka's own clients do.
+        Bytes behind the last field are ignored, as brokers and clients do: librdkafka 0.11 sends four with ApiVersions.
         """
         cls._check(version)
         reader = Reader(data)
         try:
-            message = cls.read(reader, version)
-            if exact:
-                reader.finish()
+            return cls.read(reader, version)
         except (IndexError, struct.error, UnicodeDecodeError) as error:
             raise MalformedMessageError(f"{cls.__name__} v{version}: {error}") from error
         except MalformedMessageError as error:
             raise MalformedMessageError(f"{cls.__name__} v{version}: {error}") from error
-        return message
 
     def encode(self, version: int) -> bytes:
         """Return the body. ValueError for what the version cannot hold, UnsupportedApiError for an unknown version."""

@@ -1,4 +1,7 @@
-"""Connections that begin with a large request: franz-go asks for versions once for each broker, so they may."""
+"""First requests of connections that not every client sends.
+
+Large ones: franz-go asks for versions once for each broker, so it may begin with any request. And longer ones.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,12 @@ import struct
 
 from tests.support.backend import Backend
 from tests.support.proxy import Proxy
-from tests.support.raw import METADATA, RawClient, frame, string
+from tests.support.raw import API_VERSIONS, METADATA, RawClient, frame, string
 
 NAMES = [f"not-yet-there-{number:036}" for number in range(2000)]
 """Topics that no broker has; a request for them takes some 140 KB."""
+MANY = 30
+"""APIs. Of versions that are not known, a broker names one only."""
 
 
 def wide_metadata() -> bytes:
@@ -40,3 +45,13 @@ def _said_of_topics(port: int) -> bytes:
     with RawClient(port) as client:
         answer = client.ask(wide_metadata())
     return answer[answer.index(b"not-yet-there") :]
+
+
+def test_versions_as_librdkafka_0_11_asks_for_them(kafka: Backend, proxy: Proxy) -> None:
+    """Four bytes stand behind its ApiVersions v0. Brokers answer it."""
+    sent = frame(struct.pack(">hhi", API_VERSIONS, 0, 1) + string("rdkafka") + bytes(4))
+    for port in (next(iter(kafka.cluster.brokers.values())).port, proxy.port()):
+        with RawClient(port) as client:
+            error, versions = struct.unpack_from(">hi", client.ask(sent))
+        assert error == 0
+        assert versions > MANY

@@ -57,12 +57,14 @@ class Member:
         self.scene, self.instance = scene, instance
         self.raw = scene.stack.enter_context(RawClient(scene.port, timeout=30))
         self.id, self.generation = "", -1
+        self.behind = b""
+        """What stands behind the last field of its requests, which nobody looks at."""
 
     def send(self, key: int, request: WireMessage) -> None:
         """Send a request."""
         version = self.scene.versions[key]
         head = encode_request_header(RequestHeader(key, version, 1, "same"))
-        self.raw.socket.sendall(frame(head, request.encode(version)))
+        self.raw.socket.sendall(frame(head, request.encode(version), self.behind))
 
     def receive(self, key: int, kind: type[M]) -> M:
         """Take its response."""
@@ -213,6 +215,14 @@ def settled(scene: Scene, *members: Member) -> None:
         scene.see(member.synced())
 
 
+def bytes_behind(scene: Scene) -> None:
+    """A member's life, where each request goes on behind its last field."""
+    one = Member(scene)
+    one.behind = bytes(4)
+    stable(scene, one)
+    scene.see(one.heartbeat(), one.commit(), one.commit(WIDE), one.heartbeat(member="nobody"), one.leave())
+
+
 def one_member(scene: Scene) -> None:
     """What a member is answered from the first request to the last, when it is right and when it is wrong."""
     one = Member(scene)
@@ -321,6 +331,8 @@ def static_members(scene: Scene) -> None:
 
 
 SCENARIOS: Final[tuple[tuple[Callable[[Scene], None], str], ...]] = (
+    (bytes_behind, OLD),
+    (bytes_behind, NEW),
     (one_member, OLD),
     (one_member, NEW),
     (three_members, OLD),

@@ -22,6 +22,7 @@ def test_round_trip_is_exact(message: Message, version: int, data: st.DataObject
     assert decoded == value
     assert decoded.encode(version) == encoded
     assert class_of(message).decode(memoryview(bytearray(encoded)), version) == value
+    assert class_of(message).decode(encoded + b"\0\1\2\3", version) == value
 
 
 @given(

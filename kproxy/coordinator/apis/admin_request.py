@@ -157,6 +157,6 @@ def asked(header: RequestHeader, group_ids: Iterable[str]) -> Questions:
 def _described(answer: bytes) -> Sequence[DescribedGroup]:
     try:
         _, body = decode_response_header(answer, 0, len(answer), ApiKey.DESCRIBE_GROUPS, AUTHORIZED)
-        return DescribeGroupsResponse.decode(memoryview(answer)[body:], AUTHORIZED, exact=False).groups
+        return DescribeGroupsResponse.decode(memoryview(answer)[body:], AUTHORIZED).groups
     except MalformedMessageError:
         return ()

@@ -170,7 +170,7 @@ def permission(groups: Hosting, context: Context, header: RequestHeader, group_i
     question = HeartbeatRequest(group_id=group_id, generation_id=0, member_id=_NOBODY)
     answer = yield request_frame(header, (key, version, question))
     _, body = decode_response_header(answer, 0, len(answer), key, version)
-    error = HeartbeatResponse.decode(memoryview(answer)[body:], version, exact=False).error_code
+    error = HeartbeatResponse.decode(memoryview(answer)[body:], version).error_code
     permissions = context.state(Permissions)
     if error in _PERMITTED:
         permissions.add(group_id, context.principal, groups.now)

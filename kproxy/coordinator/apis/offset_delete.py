@@ -80,7 +80,7 @@ def _asked(
     key, version = header.api_key, header.api_version
     answer = yield request_frame(header, (key, version, OffsetDeleteRequest(group_id, topics)))
     _, body = decode_response_header(answer, 0, len(answer), key, version)
-    response = OffsetDeleteResponse.decode(memoryview(answer)[body:], version, exact=False)
+    response = OffsetDeleteResponse.decode(memoryview(answer)[body:], version)
     if response.error_code == ErrorCode.GROUP_ID_NOT_FOUND:
         return OffsetDeleteResponse(ErrorCode.NONE, response.throttle_time_ms, _results(topics, ErrorCode.NONE))
     return response

@@ -72,7 +72,7 @@ def _found(answer: bytes) -> OffsetFetchResponse | None:
     """Return the broker's answer; None where it cannot be read."""
     try:
         _, body = decode_response_header(answer, 0, len(answer), ApiKey.OFFSET_FETCH, _FETCH)
-        return OffsetFetchResponse.decode(memoryview(answer)[body:], _FETCH, exact=False)
+        return OffsetFetchResponse.decode(memoryview(answer)[body:], _FETCH)
     except MalformedMessageError:
         return None
 

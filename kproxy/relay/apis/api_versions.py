@@ -88,7 +88,7 @@ Without 0 it does not try, though it sends 1. Clients that authenticate to kprox
 def _intersected(body: bytes, version: int, served: Served, own: Served) -> bytes:
     """Return the response's body for the client."""
     version = min(version, NEWEST_UPSTREAM)
-    response = ApiVersionsResponse.decode(body, version, exact=False)
+    response = ApiVersionsResponse.decode(body, version)
     ours = {key: (lowest, highest) for key, lowest, highest in served}
     added = {key for key, _, _ in own}
     theirs = [entry for entry in response.api_keys if entry.api_key not in added]

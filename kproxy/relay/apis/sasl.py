@@ -221,7 +221,7 @@ def begin(context: Context, frame: memoryview) -> AskBroker | None:
 def _mechanism(frame: memoryview) -> str | None:
     try:
         header, body = decode_request_header(frame, 0, len(frame))
-        return SaslHandshakeRequest.decode(frame[body:], header.api_version, exact=False).mechanism
+        return SaslHandshakeRequest.decode(frame[body:], header.api_version).mechanism
     except MalformedMessageError:  # the broker will refuse it
         return None
 
@@ -235,7 +235,7 @@ def say(context: Context, frame: memoryview) -> AskBroker | None:
 def _message(frame: memoryview) -> bytes | None:
     try:
         header, body = decode_request_header(frame, 0, len(frame))
-        return SaslAuthenticateRequest.decode(frame[body:], header.api_version, exact=False).auth_bytes
+        return SaslAuthenticateRequest.decode(frame[body:], header.api_version).auth_bytes
     except MalformedMessageError:
         return None
 
@@ -262,7 +262,7 @@ def learn(route: Route) -> Respond:
 def _answer(frame: memoryview, version: int) -> SaslAuthenticateResponse | None:
     try:
         _, body = decode_response_header(frame, 0, len(frame), ApiKey.SASL_AUTHENTICATE, version)
-        return SaslAuthenticateResponse.decode(frame[body:], version, exact=False)
+        return SaslAuthenticateResponse.decode(frame[body:], version)
     except MalformedMessageError:
         return None
 

@@ -63,7 +63,7 @@ def _shaken(context: Context, asked: bytes, unframed: Unframed) -> Steps:
 
 def _shaken_with(answer: bytes) -> SaslHandshakeResponse:
     _, body = decode_response_header(answer, 0, len(answer), _KEY, 1)
-    return SaslHandshakeResponse.decode(memoryview(answer)[body:], 1, exact=False)
+    return SaslHandshakeResponse.decode(memoryview(answer)[body:], 1)
 
 
 def take(context: Context, frame: memoryview) -> AskBroker:
@@ -85,7 +85,7 @@ def _taken(context: Context, asked: bytes) -> Steps:
         context.unframed = unframed._replace(shaken=True)
     answer = yield asked
     _, body = decode_response_header(answer, 0, len(answer), ApiKey.SASL_AUTHENTICATE, 0)
-    said = SaslAuthenticateResponse.decode(memoryview(answer)[body:], 0, exact=False)
+    said = SaslAuthenticateResponse.decode(memoryview(answer)[body:], 0)
     if said.error_code != ErrorCode.NONE:
         raise Fault(Reason.BROKER_CLOSED, f"it refuses the client's SASL token with error {said.error_code}")
     token = said.auth_bytes

@@ -27,9 +27,9 @@ class Listed(ListConfigResourcesResponse):
     others_count: int
 
     @classmethod
-    def decode(cls, data: Buffer, version: int, *, exact: bool = True) -> Self:
+    def decode(cls, data: Buffer, version: int) -> Self:
         """Read all but the resources; `MalformedMessageError` where they are malformed."""
-        del exact, version
+        del version
         body = bytes(data)
         if len(body) <= _BEFORE_RESOURCES:
             raise MalformedMessageError("ListConfigResources response: it ends before its resources")

@@ -14,7 +14,7 @@ from kproxy.protocol.fault import Fault
 from kproxy.protocol.outcomes import Answer, Forward
 from kproxy.relay.requests import HEAD_BYTES
 from kproxy.wire.apis import APIS, ApiSpec
-from kproxy.wire.primitives import frame
+from kproxy.wire.primitives import INT32, frame
 from tests.support.every import every
 from tests.unit.relay import frames
 from tests.unit.relay.flows import KIB, Cluster, Relay, Script, by, bytewise, play, whole
@@ -55,6 +55,19 @@ def test_every_api_goes_to_the_broker_as_it_came(spec: ApiSpec) -> None:
     for version, one in zip(versions, sent, strict=True):
         counted = relay.cluster.counters.apis[spec.key, version]
         assert (counted.requests, counted.request_bytes) == (1, len(one))
+
+
+@every("spec", OPEN, ids=lambda spec: spec.name)
+def test_bytes_behind_the_last_field_pass(spec: ApiSpec) -> None:
+    """Brokers do not look at them, in any version; librdkafka before 1.0 sends four with ApiVersions."""
+    versions = [version for version in frames.versions(spec.key, lowest(spec.key)) if (spec.key, version) != (18, 5)]
+    as_they_are = [frames.request(spec.key, version, 100 + version) for version in versions]
+    if spec.key == 0:
+        as_they_are = [frames.produce(version, 100 + version) for version in versions]
+    sent = b"".join(INT32.pack(len(one)) + one[4:] + bytes(4) for one in as_they_are)
+    relay = play([("client", sent)])
+    assert relay.broker.data == sent
+    assert waiting(relay) == [(100 + version, spec.key, version) for version in versions]
 
 
 def test_pipelined_requests_keep_their_order() -> None:

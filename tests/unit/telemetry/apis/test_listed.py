@@ -27,7 +27,7 @@ def test_the_brokers_subscriptions_make_room_for_the_proxys(
     resources: list[ConfigResource], own: list[ConfigResource]
 ) -> None:
     """All others stay as they are, with their tagged fields."""
-    listed = Listed.decode(response(resources).encode(1), 1, exact=False)
+    listed = Listed.decode(response(resources).encode(1), 1)
     assert (listed.throttle_time_ms, listed.error_code, listed.config_resources) == (7, 0, [])
     listed.config_resources = own
     others = [one for one in resources if one.resource_type != CLIENT_METRICS]
@@ -56,5 +56,5 @@ def test_a_brokers_topics_are_not_decoded(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(ConfigResource, "read", refuse)
     monkeypatch.setattr(ConfigResource, "write", refuse)
-    listed = RESPONSES[ApiKey.LIST_CONFIG_RESOURCES].decode(body, 1, exact=False)
+    listed = RESPONSES[ApiKey.LIST_CONFIG_RESOURCES].decode(body, 1)
     assert listed.encode(1) == body
