@@ -33,7 +33,10 @@ def kcat(*arguments: str, given: str = "", **settings: str) -> str:
     dotted = {name.replace("_", "."): value for name, value in settings.items()}
     said = [part for name, value in {**security(), **dotted}.items() for part in ("-X", f"{name}={value}")]
     command = [SETTINGS["kcat"], "-b", SETTINGS["servers"], *said, *arguments]
-    return subprocess.run(command, input=given, stdout=subprocess.PIPE, text=True, check=True, timeout=SECONDS).stdout
+    done = subprocess.run(command, input=given, stdout=subprocess.PIPE, text=True, check=False, timeout=SECONDS)
+    if done.returncode:
+        sys.exit(done.returncode)  # it has said why itself
+    return done.stdout
 
 
 def write(numbers: range) -> None:

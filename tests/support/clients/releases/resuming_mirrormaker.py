@@ -24,7 +24,7 @@ TOPIC, GROUP, LOGIN = SETTINGS["topic"], SETTINGS["group"], SETTINGS["login"]
 # Names of their own: its group and its topics are named after them.
 SOURCE, TARGET = f"source-{TOPIC}", f"target-{TOPIC}"
 COPY = f"{SOURCE}.{TOPIC}"
-SECONDS = 75
+SECONDS = 180
 FLOW = {
     "enabled": "true",
     "topics": TOPIC,
