@@ -242,9 +242,9 @@ def test_unknown_versions_are_answered_as_kafka_does(version: int) -> None:
 
 @pytest.mark.parametrize("version", range(3, 6))
 def test_a_request_that_cannot_be_read_is_a_fault(version: int) -> None:
-    """It is cut short, or has bytes behind its fields, at any byte."""
+    """It is cut short, at any byte."""
     good = asked(version)[4:]
-    for bad in [*(good[:size] for size in range(8, len(good))), good + b"\0"]:
+    for bad in (good[:size] for size in range(8, len(good))):
         for cut in (whole, bytewise):
             relay = Relay().play([("client", frame(bad))], cut)
             assert (relay.reason, bytes(relay.broker.data)) == (Reason.MALFORMED_REQUEST, b"")

@@ -100,6 +100,6 @@ def test_without_new_leaders_it_passes_as_it_is(version: int) -> None:
 def test_new_leaders_of_a_response_that_does_not_end() -> None:
     """It is the broker's fault, and the connection ends."""
     sent = frames.produced(12, 5, [6], frames.BROKERS)
-    broken = sent[4:] + b"\0"
+    broken = sent[4:-1]
     relay = play([("client", frames.produce(12, 5)), ("broker", frame(broken))], hiding)
     assert relay.reason is Reason.MALFORMED_RESPONSE

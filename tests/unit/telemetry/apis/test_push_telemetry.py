@@ -37,7 +37,7 @@ def test_statement_null_metrics(kind: type) -> None:
     assert push_telemetry.decode(kind(null), 0) == PushTelemetryRequest.decode(sent, 0)
 
 
-@pytest.mark.parametrize("body", [b"", bytes(22), bytes(21), bytes(30), b"\x01" * 23])
+@pytest.mark.parametrize("body", [b"", bytes(22), bytes(21), b"\x01" * 23])
 def test_other_bytes_are_refused(body: bytes) -> None:
     """By the one exception that is documented."""
     with pytest.raises(MalformedMessageError):
